@@ -92,6 +92,8 @@ struct Engine::Impl {
 
   void on(Observation&& look, std::vector<Output>& out) {
     for (TenantMemory& t : w.tenants) t.blind = false;
+    w.new_processes = look.processes.has_value();
+    w.new_tenants = look.tenants.has_value();
     if (look.pools) {
       take_pools(std::move(*look.pools));
       w.unseen.clear();
@@ -209,6 +211,7 @@ struct Engine::Impl {
     memory.restart_failed.reset();
     memory.pending_since.reset();
     memory.idle_first.reset();
+    memory.last_used.reset();
     learn_floor_of(memory, "*");
     memory.release_due = false;
     memory.watch.reset();
@@ -223,7 +226,7 @@ struct Engine::Impl {
 
   void step(Input&& input, std::vector<Output>& out) {
     w.now = std::max(w.now, input.t);
-    std::visit([&](auto&& event) { on(std::move(event), out); }, std::move(input.event));
+    std::visit([&](auto& event) { on(std::move(event), out); }, input.event);
     plan(w, out);
   }
 };

@@ -105,8 +105,6 @@ struct Job {
 
 struct Submit {
   Job job;
-  bool running = false;  // it was admitted before this core began: it is counted, and never admitted again
-  std::string pool{};    // then: the card that it was given, if its needs say "gpu"
 };
 struct Started {
   JobId job = 0;

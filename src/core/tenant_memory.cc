@@ -21,6 +21,7 @@ void note_incarnation(World& world, TenantMemory& memory, const TenantLook& look
     memory.last_cpu.reset();
     memory.last_busy.reset();
     memory.idle_first.reset();
+    memory.last_used.reset();
     memory.release_due = false;
     learn_floor_of(memory, "*");
     forget_bundle(memory);
@@ -110,9 +111,9 @@ void note_looks(World& world) {
     TenantMemory& memory = world.tenants[static_cast<std::size_t>(t)];
     memory.kind = look.kind;
     note_incarnation(world, memory, look);
-    note_work(world, t, memory, look);
-    note_stuck(world, t, memory, look);
-    note_cpu(world, t, memory);
+    if (world.new_tenants) note_work(world, t, memory, look);
+    if (world.new_tenants || world.new_processes) note_stuck(world, t, memory, look);
+    if (world.new_processes) note_cpu(world, t, memory);
   }
 }
 

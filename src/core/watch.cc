@@ -65,8 +65,15 @@ bool process_gone(const Judge& j) {
   return look != nullptr && !look->pid && !look->reachable;
 }
 
+// A process that is being ended still has its pid, and no figures any more: what it holds is neither kept nor given back.
+bool process_dying(const Judge& j) {
+  const Process* process = j.world.process(j.memory.watch->pid);
+  return j.memory.watch->ram_before && process != nullptr && !process->rss_anon && !process->rss_shmem;
+}
+
 void note_cpu_sign(Judge& j) {
   Watch& watch = *j.memory.watch;
+  if (!j.world.new_processes) return;
   const std::optional<double> cpu = j.world.cpu(j.tenant);
   if (!cpu) {
     watch.cpu_known = false;
@@ -214,6 +221,7 @@ void judge_watch(Judge& j) {
     j.memory.watch.reset();
     return;
   }
+  if (process_dying(j)) return;
   note_cpu_sign(j);
   note_memory_sign(j);
   const bool met = std::all_of(watch.pools.begin(), watch.pools.end(), [&](const WatchedPool& pool) {

@@ -47,8 +47,12 @@ std::optional<Bytes> World::held(int tenant, int pool) const {
   if (!b.used) return std::nullopt;
   const Claim* claim = find_claim(b, OwnerKind::tenant, tenants[static_cast<std::size_t>(tenant)].id);
   if (claim != nullptr) return claim->bytes;
-  // Host memory is attributed by the tenant's processes: without them nothing is known of what it holds there.
-  if (b.kind == PoolKind::ram && process(tenants[static_cast<std::size_t>(tenant)].pid) == nullptr) return std::nullopt;
+  // Host memory is attributed by the tenant's processes: without them, or of one that is dying and has no figures any more,
+  // nothing is known of what it holds there.
+  if (b.kind == PoolKind::ram) {
+    const Process* p = process(tenants[static_cast<std::size_t>(tenant)].pid);
+    if (p == nullptr || (!p->rss_anon && !p->rss_shmem)) return std::nullopt;
+  }
   return Bytes{};
 }
 

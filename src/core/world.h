@@ -68,6 +68,8 @@ struct World {
   Seconds now = 0;
   bool paused = false;
   bool looked = false;  // at least one look with pools has come
+  // Did the newest look bring these sections? One that is left out is as before: it teaches nothing new of time passing.
+  bool new_processes = false, new_tenants = false;
 
   // The newest look.
   std::vector<Process> processes;

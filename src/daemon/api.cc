@@ -121,7 +121,7 @@ std::optional<HttpReply> Api::handle(const HttpAsk& ask, ExchangeId id) {
 
 std::optional<HttpReply> Api::jobs(const HttpAsk& ask, const Path& path, ExchangeId id) {
   if (path.size() == 2) {
-    if (ask.method == "POST") return reply(add_job(ask));
+    if (ask.method == "POST") return add_job(ask, id);
     if (ask.method == "GET") return reply(list_jobs(ask));
     return unknown_route(ask);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,8 @@ class Api {
   std::optional<HttpReply> jobs(const HttpAsk& ask, const Path& path, ExchangeId id);
 
   // api_jobs.cc
-  Answer add_job(const HttpAsk& ask);
+  std::optional<HttpReply> add_job(const HttpAsk& ask, ExchangeId id);
+  HttpReply submit(JobRecord record);
   Answer list_jobs(const HttpAsk& ask);
   Answer one_job(JobId id);
   Answer cancel_job(JobId id);
@@ -87,6 +89,7 @@ class Api {
   ApiInfo info_;
   HttpServer* server_ = nullptr;
   std::map<JobId, std::map<ExchangeId, Loop::TimerId>> waiters_;
+  std::set<ExchangeId> adding_;  // exchanges whose job waits for a fresh look
   Loop::TimerId keep_alive_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <chrono>
+#include <memory>
 
 #include "daemon/api.h"
 #include "daemon/log.h"
@@ -74,12 +75,24 @@ void Api::write_job(JsonText& json, const JobRecord& record) {
   json.close_object();
 }
 
-Api::Answer Api::add_job(const HttpAsk& ask) {
+// A job with needs is handed in once the machine has just been looked at: an idle daemon looks seldom, and what was free two
+// seconds ago is no ground to start on. Until then nothing is promised, and a caller who goes away takes the job along.
+std::optional<HttpReply> Api::add_job(const HttpAsk& ask, ExchangeId id) {
   auto record = parse_job(ask.body, p_.config);
-  if (!record) return tl::unexpected(record.error());
-  const auto id = p_.desk.submit(std::move(*record));
-  if (!id) return tl::unexpected(id.error());
-  return one_job(*id);
+  if (!record) return error_reply(record.error());
+  if (record->job.needs.empty() || p_.looks.fresh()) return submit(std::move(*record));
+  adding_.insert(id);
+  p_.looks.when_fresh([this, id, waiting = std::make_shared<JobRecord>(std::move(*record))] {
+    if (adding_.erase(id) != 0) server_->answer(id, submit(std::move(*waiting)));
+  });
+  return std::nullopt;
+}
+
+HttpReply Api::submit(JobRecord record) {
+  const auto id = p_.desk.submit(std::move(record));
+  if (!id) return error_reply(id.error());
+  auto answer = one_job(*id);
+  return answer ? HttpReply{200, std::move(*answer)} : error_reply(answer.error());
 }
 
 Api::Answer Api::one_job(JobId id) {
@@ -161,6 +174,7 @@ void Api::job_ended(JobId id) {
 
 void Api::gone(ExchangeId id) {
   p_.events.unfollow(id);
+  adding_.erase(id);
   for (auto it = waiters_.begin(); it != waiters_.end(); ++it) {
     const auto waiting = it->second.find(id);
     if (waiting == it->second.end()) continue;

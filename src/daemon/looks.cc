@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace jipsa {
 namespace {
 
 constexpr std::chrono::milliseconds kDriverDeadline{2000};
 constexpr double kForcedSpacing = 0.1;  // jobs that end in a row share their looks
+constexpr double kFreshEnough = 0.25;   // seconds: what a job is admitted by is not older, however calm the daemon was
 constexpr double kEarly = 0.8;          // a part is asked for in the round nearest to when it is due, not in the one after
 
 std::chrono::nanoseconds nanos(double seconds) { return std::chrono::nanoseconds(std::llround(seconds * 1e9)); }
@@ -37,9 +39,9 @@ Looks::Periods Looks::periods() const {
   const double slow = config_.idle_every;
   switch (hooks_.pace()) {
     case Pace::keen:
-      return {std::min(0.1, quick), 0.1, 0.3, 0.3};
+      return {std::min(0.1, quick), std::min(0.1, quick), 0.3, 0.3};
     case Pace::watching:
-      return {quick, std::max(0.5, quick), 2, std::max(0.5, quick)};
+      return {quick, quick, 2, std::max(0.5, quick)};  // a verdict needs pools and processes of one moment
     case Pace::pressing:
       return {quick, std::max(1.0, quick), 3, std::max(0.5, quick)};
     case Pace::calm:
@@ -145,6 +147,7 @@ void Looks::arrived() {
 }
 
 void Looks::compose() {
+  const bool ends_round = in_round_;
   if (in_round_) {
     in_round_ = false;
     first_ = false;
@@ -163,7 +166,17 @@ void Looks::compose() {
     seen.tenants = tenants_.looks(pools_, clock_);
   }
   hooks_.seen(std::move(seen));
+  if (ends_round) {
+    for (const auto& f : std::exchange(waiting_, {})) f();
+  }
   if (!in_round_) schedule_next();
+}
+
+bool Looks::fresh() const { return first_ || (!in_round_ && seconds_since(round_ns_) <= kFreshEnough); }
+
+void Looks::when_fresh(std::function<void()> f) {
+  waiting_.push_back(std::move(f));
+  if (!in_round_) begin();
 }
 
 void Looks::schedule_next() {

@@ -44,6 +44,12 @@ class Looks {
   void soon();    // something happened that changes who holds what: look at everything, shortly
   void repace();  // the pace may have changed: if the next look is due earlier now, it comes earlier
 
+  // Have the pools just been looked at? Before the first look there is nothing to wait for: then nothing is decided on memory
+  // anyway.
+  [[nodiscard]] bool fresh() const;
+  // Runs `f` from the loop when they have: a look begins now if none is under way.
+  void when_fresh(std::function<void()> f);
+
   [[nodiscard]] std::chrono::nanoseconds max_age() const;
   [[nodiscard]] const std::vector<Process>& processes() const { return processes_; }
 
@@ -75,7 +81,8 @@ class Looks {
   bool driver_out_ = false, scan_out_ = false, tenants_out_ = false;
   bool in_round_ = false, overdue_ = false, first_ = true, forced_ = false;
   Loop::TimerId barrier_ = 0, next_ = 0;
-  std::int64_t round_ns_ = 0;
+  std::int64_t round_ns_ = 0;                                      // when the newest round began
+  std::vector<std::function<void()>> waiting_;                     // for the end of a round
   std::int64_t processes_ns_ = 0, lists_ns_ = 0, tenants_ns_ = 0;  // when last asked for; 0: never
   double reading_period_ = 0;                                      // of the rounds when the driver last answered
   bool fresh_processes_ = false, fresh_tenants_ = false;

@@ -127,7 +127,7 @@ void Sampler::work() {
     if (stop_) return;
     const ScanAsk ask = std::move(*ask_);
     ask_.reset();
-    auto done = std::move(done_);
+    auto done = std::exchange(done_, nullptr);
     lock.unlock();
     auto scan = std::make_shared<Scan>(scan_now(ask));
     loop_.post([done = std::move(done), scan = std::move(scan), guard = std::weak_ptr<bool>(alive_)] {

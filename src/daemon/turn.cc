@@ -66,12 +66,22 @@ void Turn::run() {
   in_turn_ = false;
 }
 
+// A section that says what the look before said is left out, as in the recording: a replay must see just what the core saw.
+void Turn::keep_news(Observation& look) {
+  const auto keep = [](auto& section, auto& last) {
+    if (section && last && *section == *last) {
+      section.reset();
+    } else if (section) {
+      last = section;
+    }
+  };
+  keep(look.pools, last_look_.pools);
+  keep(look.processes, last_look_.processes);
+  keep(look.tenants, last_look_.tenants);
+}
+
 void Turn::step(Event event) {
-  if (const auto* look = std::get_if<Observation>(&event)) {
-    if (look->pools) last_look_.pools = look->pools;
-    if (look->processes) last_look_.processes = look->processes;
-    if (look->tenants) last_look_.tenants = look->tenants;
-  }
+  if (auto* look = std::get_if<Observation>(&event); look != nullptr && !beginning_) keep_news(*look);
   const Input input{clock_.now(), std::move(event)};
   recorder_.input(input);
   std::vector<Output> outputs;

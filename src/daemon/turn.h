@@ -38,6 +38,7 @@ class Turn {
 
  private:
   void run();
+  void keep_news(Observation& look);
   void step(Event event);
   [[nodiscard]] bool wants_new_recording();
 

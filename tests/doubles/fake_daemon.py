@@ -51,6 +51,9 @@ class Handler(BaseHTTPRequestHandler):
             pass
         elif how == "garbage":
             self.wfile.write(b"\x00\x01\x02 this is not HTTP at all\r\n\r\n")
+        elif how == "continue":
+            self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n")
+            self.send(200, {"jobs": [], "pools": [], "paused": False, "waiting": 0})
         elif how == "bad_json":
             self.send(200, b'{"jobs":[{"id":1,', raw=True)
         elif how == "not_object":

@@ -49,7 +49,7 @@ class House:
     # ---- what is in the house ----
 
     def comfyui(self, configured=True, tenant=None, **options):
-        """Starts a ComfyUI double; `tenant`: further keys of its [[tenant]] section."""
+        """Starts a ComfyUI double; `tenant`: further keys of its [[tenant]] section. Its floor on a card is part of what it holds."""
         if self.world is not None:
             options = {"world": self.world.path, "gpu": 0, **options}
         comfy = Comfy(**options)

@@ -58,6 +58,10 @@ class Nonsense(CliCase):
                 with self.subTest(how=how, command=command):
                     self.fails(code, *command)
 
+    def test_preliminary_answers_are_passed_over(self):
+        self.daemon.misbehaviour = "continue"
+        self.assertIn("The queue is empty", self.good("list"))
+
     def test_answers_of_the_wrong_shape(self):
         self.daemon.misbehaviour = "wrong_shape"
         for command in (["list"], ["show", "1"], ["why", "1"], ["whose"], ["tenants"], ["releases"], ["events"], ["doctor"], ["add", "x"]):

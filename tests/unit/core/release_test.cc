@@ -275,6 +275,70 @@ TEST(Release, WhatADriverTookBetweenTwoLooksIsNotFree) {
   EXPECT_EQ(only<Verdict>(m.all).at(0).before, g(12.5));
 }
 
+TEST(Release, AServerThatIsBeingKilledHasNotGivenAnythingBack) {
+  Machine m;
+  m.ram.available = g(20);
+  m.process(1, "python3", 10, 100);
+  m.tenant("comfyui", "comfyui", 1);
+  m.look(0);
+  m.submit(1, 1, {{"ram", g(24)}});
+  m.step(1.1, Released{"comfyui", true, 200, {}});
+  m.ram.available = g(30);
+  m.processes[0].rss_anon.reset();  // its pid is still there, its memory is not
+  m.processes[0].rss_shmem.reset();
+  EXPECT_EQ(verdicts(m.look(1.5)), "");
+  m.processes.clear();
+  m.tenants[0].pid.reset();
+  m.tenants[0].reachable = false;
+  EXPECT_EQ(verdicts(m.look(2)), "ram:died");
+  EXPECT_EQ(m.engine.tenants().at(0).floor.count("ram"), 0U);
+}
+
+TEST(Release, WorkSeenOnceIsNotWorkAtEveryLookAfterIt) {
+  Machine m = with_comfyui(16);
+  m.tenants[0].running = 1;
+  m.look(2);
+  for (Seconds t = 2.25; t < 4; t += 0.25)
+    m.step(t, Observation{std::vector<Pool>{m.gpus[0], m.ram}, std::nullopt, std::nullopt});
+  m.tenants[0].running = 0;
+  m.tenants[0].last_used = 2.5;
+  m.look(4);
+  EXPECT_EQ(m.engine.tenants().at(0).idle_since, 2.5);
+}
+
+TEST(Release, TheIdleRateIsMeasuredBetweenReadingsOfTheProcesses) {
+  Machine m = with_comfyui(16);
+  const auto pools_only = [&](Seconds t) {
+    m.step(t, Observation{std::vector<Pool>{m.gpus[0], m.ram}, std::nullopt, std::nullopt});
+  };
+  for (int t = 2; t < 12; ++t) {  // 6 % of a core while idle, read at every third look
+    m.processes[0].cpu = 100 + 0.06 * t;
+    t % 3 == 0 ? (void)m.look(t) : pools_only(t);
+  }
+  m.submit(12, 1, {{"gpu", g(25)}});
+  m.step(12.1, Released{"comfyui", true, 200, {}});
+  std::string seen;
+  for (int t = 13; t < 30; ++t) {
+    m.processes[0].cpu = 100 + 0.06 * t;
+    if (t % 3 == 0) {
+      seen += verdicts(m.look(t));
+    } else {
+      pools_only(t);
+    }
+  }
+  EXPECT_EQ(verdicts(m.all), "gpu0:not_acted");
+}
+
+TEST(Release, ANewServerIsNotIdleSinceTheOldOne) {
+  Machine m = with_comfyui(16);
+  m.processes[0].pid = 2;
+  m.tenants[0].pid = 2;
+  m.tenants[0].last_used.reset();
+  m.gpus[0].processes = std::vector<DeviceProcess>{{2, g(16)}};
+  m.look(5);
+  EXPECT_EQ(m.engine.tenants().at(0).idle_since, 5);
+}
+
 TEST(Release, StateTakenUpAgainGoesOnWatching) {
   Machine m = with_comfyui(16);
   m.submit(2, 1, {{"gpu", g(25)}});

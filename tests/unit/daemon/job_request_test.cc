@@ -53,25 +53,24 @@ TEST_P(BadRequest, IsRefusedWithThePlaceInTheError) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadRequest,
-    testing::Values(Bad{"", Code::bad_input, "not JSON"}, Bad{"[]", Code::bad_input, "object"},
-                    Bad{"{}", Code::bad_input, "command"}, Bad{R"({"command":"ls"})", Code::bad_input, "command"},
-                    Bad{R"({"command":[1]})", Code::bad_input, "command[0]"}, Bad{R"({"command":[""]})", Code::bad_input, "command[0]"},
-                    Bad{R"({"command":["a\u0000b"]})", Code::bad_input, "NUL"},
-                    Bad{R"({"command":["a"],"need":{}})", Code::bad_input, "need"},
-                    Bad{R"({"command":["a"],"needs":{"vram":1}})", Code::bad_input, "needs.vram"},
-                    Bad{R"({"command":["a"],"needs":{"gpu":-1}})", Code::bad_input, "needs.gpu"},
-                    Bad{R"({"command":["a"],"needs":{"gpu":1.5}})", Code::bad_input, "needs.gpu"},
-                    Bad{R"({"command":["a"],"needs":{"gpu":18446744073709551615}})", Code::bad_input, "needs.gpu"},
-                    Bad{R"({"command":["a"],"needs":{"gpu":1,"gpu0":1}})", Code::bad_input, "any one card"},
-                    Bad{R"({"command":["a"],"dir":"x"})", Code::bad_input, "dir"},
-                    Bad{R"({"command":["a"],"env":["=x"]})", Code::bad_input, "env[0]"},
-                    Bad{R"({"command":["a"],"after":[0]})", Code::bad_input, "after[0]"},
-                    Bad{R"({"command":["a"],"text":"x"})", Code::bad_input, "launcher"},
-                    Bad{R"({"command":["a"],"bundle":"x"})", Code::bad_input, "tenant"},
-                    Bad{R"({"command":["a"],"tenant":"x"})", Code::not_found, "comfyui"},
-                    Bad{R"({"launcher":"agent"})", Code::bad_input, "text"},
-                    Bad{R"({"launcher":"x","text":"t"})", Code::not_found, "agent"},
-                    Bad{R"({"launcher":"agent","text":"t","command":["a"]})", Code::bad_input, "command"}));
+    testing::Values(
+        Bad{"", Code::bad_input, "not JSON"}, Bad{"[]", Code::bad_input, "object"}, Bad{"{}", Code::bad_input, "command"},
+        Bad{R"({"command":"ls"})", Code::bad_input, "command"}, Bad{R"({"command":[1]})", Code::bad_input, "command[0]"},
+        Bad{R"({"command":[""]})", Code::bad_input, "command[0]"}, Bad{R"({"command":["a\u0000b"]})", Code::bad_input, "NUL"},
+        Bad{R"({"command":["a"],"need":{}})", Code::bad_input, "need"},
+        Bad{R"({"command":["a"],"needs":{"vram":1}})", Code::bad_input, "needs.vram"},
+        Bad{R"({"command":["a"],"needs":{"gpu":-1}})", Code::bad_input, "needs.gpu"},
+        Bad{R"({"command":["a"],"needs":{"gpu":1.5}})", Code::bad_input, "needs.gpu"},
+        Bad{R"({"command":["a"],"needs":{"gpu":18446744073709551615}})", Code::bad_input, "needs.gpu"},
+        Bad{R"({"command":["a"],"needs":{"gpu":1,"gpu0":1}})", Code::bad_input, "any one card"},
+        Bad{R"({"command":["a"],"dir":"x"})", Code::bad_input, "dir"},
+        Bad{R"({"command":["a"],"env":["=x"]})", Code::bad_input, "env[0]"},
+        Bad{R"({"command":["a"],"after":[0]})", Code::bad_input, "after[0]"},
+        Bad{R"({"command":["a"],"text":"x"})", Code::bad_input, "launcher"},
+        Bad{R"({"command":["a"],"bundle":"x"})", Code::bad_input, "tenant"},
+        Bad{R"({"command":["a"],"tenant":"x"})", Code::not_found, "comfyui"},
+        Bad{R"({"launcher":"agent"})", Code::bad_input, "text"}, Bad{R"({"launcher":"x","text":"t"})", Code::not_found, "agent"},
+        Bad{R"({"launcher":"agent","text":"t","command":["a"]})", Code::bad_input, "command"}));
 
 RC_GTEST_PROP(JobRequest, NoBytesCrashIt, (const std::string& body)) {
   const auto job = parse_job(body, config());

@@ -4,6 +4,7 @@
 
 #include <cctype>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,17 @@ RC_GTEST_PROP(RecordingFuzz, NoiseIsRefused, ()) {
   }
 }
 
+// Empty: a number beyond any double stopped it (its error 406). That is JSON all the same, and the cursor refuses such a number
+// only where it must convert it, so there is nothing to compare.
+std::optional<bool> other_parser_accepts(const std::string& line) {
+  try {
+    return !nlohmann::json::parse(line).is_discarded();
+  } catch (const nlohmann::json::out_of_range& e) {
+    if (e.id == 406) return std::nullopt;
+    throw;
+  } catch (const nlohmann::json::parse_error&) { return false; }
+}
+
 // The cursor accepts exactly what a complete JSON parser accepts.
 RC_GTEST_PROP(RecordingFuzz, AgreesWithAnotherParserOnWhatIsJson, ()) {
   for (int i = 0; i < tries; ++i) {
@@ -116,10 +128,9 @@ RC_GTEST_PROP(RecordingFuzz, AgreesWithAnotherParserOnWhatIsJson, ()) {
     cursor.read_raw(raw);
     cursor.end();
     const bool ours = cursor.ok() && valid_utf8(line);
-    const bool theirs = nlohmann::json::accept(line);
-    if (line.find("999") != std::string::npos && ours && !theirs)
-      return;  // a number beyond any double is none to the other parser
-    if (ours != theirs) RC_FAIL(line + "\n" + cursor.error());
+    const auto theirs = other_parser_accepts(line);
+    if (!theirs) continue;
+    if (ours != *theirs) RC_FAIL(line + "\n" + cursor.error());
   }
 }
 
