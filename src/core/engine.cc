@@ -28,12 +28,15 @@ Owner parse_owner(const std::string& text) {
 
 struct Engine::Impl {
   World w;
+  std::size_t dependents_ = 0;  // waiting jobs that wait for another's end:
+                                // without any, an end need not look for them
 
   // ---- looks ----
 
   void take_pools(std::vector<Pool>&& pools) {
     w.looked = true;
-    for (Pool& known : w.readings) {  // a pool that is not listed any more is not measured, and not gone
+    for (Pool& known : w.readings) {  // a pool that is not listed any more is
+                                      // not measured, and not gone
       known.used.reset();
       known.available.reset();
       known.free.reset();
@@ -53,7 +56,8 @@ struct Engine::Impl {
     }
   }
 
-  // What was remembered of a pool before it was first seen (by an engine that resumed) moves to its place.
+  // What was remembered of a pool before it was first seen (by an engine that
+  // resumed) moves to its place.
   void remember_pool(const Pool& pool) {
     const std::size_t at = w.readings.size();
     for (std::size_t i = at; i < w.pool_memory.size(); ++i) {
@@ -139,7 +143,8 @@ struct Engine::Impl {
     }
   }
 
-  // A job that was found running, admitted by an earlier daemon: its needs name the card that it was given.
+  // A job that was found running, admitted by an earlier daemon: its needs name
+  // the card that it was given.
   void adopt(Entry& e) {
     e.stage = Entry::Stage::admitted;
     e.adopted = true;
@@ -165,6 +170,7 @@ struct Engine::Impl {
     Entry* e = find(id);
     if (e == nullptr) return;
     const bool was_admitted = e->stage == Entry::Stage::admitted;
+    if (!e->pending_after.empty()) --dependents_;
     if (was_admitted) keep_unseen(w, *e);
     std::erase(was_admitted ? w.admitted : w.waiting, e);
     if (was_admitted && !e->job.tenant.empty()) end_bundle(w, *e);
@@ -180,7 +186,8 @@ struct Engine::Impl {
 
   void on(Cancel&& cancel, std::vector<Output>&) {
     const Entry* e = find(cancel.job);
-    // One that runs still holds its memory: it leaves the books when its exit is seen.
+    // One that runs still holds its memory: it leaves the books when its exit
+    // is seen.
     if (e != nullptr && e->stage == Entry::Stage::waiting) remove(cancel.job, false);
   }
 

@@ -19,7 +19,8 @@ const Entry* next_driver(const World& world, const std::string& tenant) {
   return it == world.waiting.end() ? nullptr : *it;
 }
 
-// The pools where a server holds something that it could give back: its cards, else host memory.
+// The pools where a server holds something that it could give back: its cards,
+// else host memory.
 std::vector<Lack> pools_to_empty(const World& world, int tenant) {
   std::vector<Lack> pools;
   for (const PoolKind kind : {PoolKind::gpu, PoolKind::ram}) {
@@ -53,6 +54,8 @@ class Planner {
     for (std::size_t t = 0; t < w_.tenants.size(); ++t) empty_ended_bundle(static_cast<int>(t));
     if (w_.waiting.empty()) return;
     rooms_ = measure_rooms(w_);
+    any_gpu_ = any_gpu();
+    largest_gpu_ = largest_gpu();
     for (Entry* entry : w_.waiting) consider(*entry);
     if (admitted_any_) {
       std::erase_if(w_.waiting, [](const Entry* e) { return e->stage == Entry::Stage::admitted; });
@@ -60,7 +63,8 @@ class Planner {
   }
 
  private:
-  // A bundle that ended is released at once, whatever the grace, as soon as a look shows the server idle.
+  // A bundle that ended is released at once, whatever the grace, as soon as a
+  // look shows the server idle.
   void empty_ended_bundle(int tenant) {
     TenantMemory& memory = w_.tenants[index(tenant)];
     if (!memory.release_due) return;
@@ -72,7 +76,8 @@ class Planner {
     }
     if (!can_be_emptied(standing(w_, tenant))) return;
     const std::vector<Lack> pools = pools_to_empty(w_, tenant);
-    // What it took since the last look is not seen yet: then the next look decides.
+    // What it took since the last look is not seen yet: then the next look
+    // decides.
     const bool unseen = std::any_of(w_.unseen.begin(), w_.unseen.end(), [&](const Unseen& u) { return u.tenant == tenant; });
     if (pools.empty() && unseen) return;
     memory.release_due = false;
@@ -98,8 +103,9 @@ class Planner {
 
   bool never_fits(Entry& e) {
     for (const CompiledNeed& need : e.needs) {
-      if (need.pool == kNoPool || (need.pool == kAnyGpu && !any_gpu())) {
-        // Before the first look nothing is known of the machine; after it, a pool that was never seen is not there.
+      if (need.pool == kNoPool || (need.pool == kAnyGpu && !any_gpu_)) {
+        // Before the first look nothing is known of the machine; after it, a
+        // pool that was never seen is not there.
         wait(e, {.code = w_.looked ? WaitCode::never_fits : WaitCode::stale,
                  .pool = kNoPool,
                  .need = need.bytes,
@@ -108,7 +114,7 @@ class Planner {
                  .has_amounts = w_.looked});
         return true;
       }
-      const int pool = need.pool == kAnyGpu ? largest_gpu() : need.pool;
+      const int pool = need.pool == kAnyGpu ? largest_gpu_ : need.pool;
       if (pool < 0 || !rooms_[index(pool)].ever || need.bytes <= *rooms_[index(pool)].ever) continue;
       const Bytes ever = *rooms_[index(pool)].ever;
       wait(e, {.code = WaitCode::never_fits,
@@ -126,7 +132,8 @@ class Planner {
     return std::any_of(w_.readings.begin(), w_.readings.end(), [](const Pool& p) { return p.kind == PoolKind::gpu; });
   }
 
-  // The card with the most to give; kNoPool while one's size is not known, for that one may be larger.
+  // The card with the most to give; kNoPool while one's size is not known, for
+  // that one may be larger.
   int largest_gpu() const {
     int best = kNoPool;
     for (std::size_t p = 0; p < rooms_.size(); ++p) {
@@ -156,7 +163,8 @@ class Planner {
     return false;
   }
 
-  // The pools that could serve a need: the named one, or every card that is large enough.
+  // The pools that could serve a need: the named one, or every card that is
+  // large enough.
   template <class F>
   void each_pool(const CompiledNeed& need, F f) const {
     if (need.pool >= 0) return f(need.pool);
@@ -179,8 +187,8 @@ class Planner {
       wait(e, {.code = WaitCode::releasing, .owner = for_server.owner});
       return true;
     }
-    // A request that is on its way would take the models that the job is about to load: it waits until that has landed, or can't
-    // any more.
+    // A request that is on its way would take the models that the job is about
+    // to load: it waits until that has landed, or can't any more.
     if (memory.watch &&
         !(memory.watch->answered && (memory.watch->acted || w_.now - memory.watch->asked_at >= w_.policy.release_window))) {
       wait(e, for_server);
@@ -199,7 +207,7 @@ class Planner {
 
   bool fits(const Entry& e, const CompiledNeed& need, int pool) const {
     const Room& room = rooms_[index(pool)];
-    return room.measured && effective_need(w_, e, pool, need.bytes) <= room.allowed();
+    return room.measured && effective_need(w_, e, pool, need.bytes) <= room.allowed;
   }
 
   // The chosen card, kNoPool if it needs none, kNoPlace if it does not fit.
@@ -221,12 +229,13 @@ class Planner {
     return gpu;
   }
 
-  // A card without a job of ours before one with; then the one with the least to spare, which leaves the larger room for others.
+  // A card without a job of ours before one with; then the one with the least
+  // to spare, which leaves the larger room for others.
   bool better_place(int a, int b) const {
     const Room& x = rooms_[index(a)];
     const Room& y = rooms_[index(b)];
     if (x.own_jobs != y.own_jobs) return x.own_jobs < y.own_jobs;
-    return x.allowed() < y.allowed();
+    return x.allowed < y.allowed;
   }
 
   void admit(Entry& e, int gpu) {
@@ -239,6 +248,7 @@ class Planner {
       room.now -= effective_need(w_, e, pool, need.bytes);
       if (e.passer) room.passers += need.bytes;
       ++room.own_jobs;
+      room.settle();
       e.granted.push_back({pool, need.bytes});
     }
     if (e.tenant >= 0) take_over_server(e);
@@ -289,7 +299,8 @@ class Planner {
     act(e, *best);
   }
 
-  // Another job waits for memory where this one lacks it, or where taking it would delay that one: it is simply behind.
+  // Another job waits for memory where this one lacks it, or where taking it
+  // would delay that one: it is simply behind.
   bool behind_another(Entry& e) {
     for (const CompiledNeed& need : e.needs) {
       const Entry* first = nullptr;
@@ -307,10 +318,23 @@ class Planner {
       });
       if (open || first == nullptr) continue;
       const Bytes lacks = effective_need(w_, e, pool, need.bytes) - rooms_[index(pool)].now;
-      wait(e, amounts({.code = WaitCode::order, .owner_job = first->job.id}, pool, need.bytes, std::max(Bytes{}, lacks)));
+      wait_behind(e, *first, pool, need.bytes, std::max(Bytes{}, lacks));
       return true;
     }
     return false;
+  }
+
+  // Most of a long queue waits like this, turn after turn: only the numbers are
+  // renewed.
+  void wait_behind(Entry& e, const Entry& first, int pool, Bytes need, Bytes lacks) {
+    if (!e.announced || !e.waits || e.waits->code != WaitCode::order || e.waits->owner_job != first.job.id) {
+      return wait(e, amounts({.code = WaitCode::order, .owner_job = first.job.id}, pool, need, lacks));
+    }
+    e.waits->pool = pool;
+    e.waits->need = need;
+    e.waits->free = std::max(Bytes{}, rooms_[index(pool)].now);
+    e.waits->short_by = lacks;
+    e.waits->has_amounts = true;
   }
 
   Option option(const Entry& e, int gpu) const {
@@ -328,7 +352,8 @@ class Planner {
     return o;
   }
 
-  // The server that the job drives, if it holds the job's own bundle: emptying it would win nothing.
+  // The server that the job drives, if it holds the job's own bundle: emptying
+  // it would win nothing.
   int spared(const Entry& e) const {
     if (e.tenant < 0 || e.job.bundle.empty()) return -1;
     return w_.tenants[index(e.tenant)].bundle == e.job.bundle ? e.tenant : -1;
@@ -360,7 +385,9 @@ class Planner {
   }
 
   void act(Entry& e, const Option& o) {
-    if (o.lacks.empty()) return wait(e, {.code = WaitCode::order});  // only another's reservation stands in the way
+    if (o.lacks.empty())
+      return wait(e, {.code = WaitCode::order});  // only another's reservation
+                                                  // stands in the way
     if (!o.choice.suffices) {
       const Lack& lack = hardest(o.lacks, spared(e));
       const Blocker blocker = find_blocker(w_, lack);
@@ -382,7 +409,8 @@ class Planner {
     }
   }
 
-  // Of several pools that lack memory, the first that idle servers could not make good.
+  // Of several pools that lack memory, the first that idle servers could not
+  // make good.
   const Lack& hardest(const std::vector<Lack>& lacks, int spared_tenant) const {
     for (const Lack& lack : lacks) {
       if (!choose(w_, {lack}, spared_tenant).suffices) return lack;
@@ -402,7 +430,8 @@ class Planner {
             .owner = Owner{OwnerKind::tenant, w_.tenants[index(main)].id}};
   }
 
-  // What this tenant must give of what is lacking, when the others give all that they hold.
+  // What this tenant must give of what is lacking, when the others give all
+  // that they hold.
   std::vector<Lack> shares(const Option& o, int tenant) const {
     std::vector<Lack> list;
     for (const Lack& lack : o.lacks) {
@@ -419,8 +448,13 @@ class Planner {
 
   // ---- what a waiting job keeps from those behind it ----
 
+  // What the first of a long queue need is weighed against what those behind
+  // them want; behind so many, nobody passes anybody.
+  static constexpr int kReserving = 256;
+
   void reserve(const Entry& e) {
     blocked_before_ = true;
+    if (++reserving_ > kReserving) return close(e);
     bool together = true;
     for (const CompiledNeed& need : e.needs) {
       each_pool(need, [&](int p) {
@@ -435,8 +469,22 @@ class Planner {
         const Bytes eff = effective_need(w_, e, p, need.bytes);
         if (room.first == nullptr) room.first = &e;
         if (eff > room.now) room.lacking = true;
-        // Those that can't run beside the ones before them run after them: they need no more than the larger of both.
+        // Those that can't run beside the ones before them run after them: they
+        // need no more than the larger of both.
         room.reserved = together ? room.reserved + eff : std::max(room.reserved, eff);
+        room.settle();
+      });
+    }
+  }
+
+  void close(const Entry& e) {
+    for (const CompiledNeed& need : e.needs) {
+      each_pool(need, [&](int p) {
+        Room& room = rooms_[index(p)];
+        if (room.closed) return;
+        if (room.first == nullptr) room.first = &e;
+        room.closed = true;
+        room.settle();
       });
     }
   }
@@ -451,6 +499,9 @@ class Planner {
   World& w_;
   std::vector<Output>& out_;
   std::vector<Room> rooms_;
+  bool any_gpu_ = false;
+  int largest_gpu_ = kNoPool;
+  int reserving_ = 0;
   bool blocked_before_ = false;
   bool admitted_any_ = false;
 };
@@ -485,7 +536,8 @@ void end_bundle(World& world, const Entry& ended) {
 }
 
 void ask_by_hand(World& world, int tenant, std::vector<Output>& out) {
-  // Grace, `keep` and cooldown are the queue's manners, not a person's; what would do harm is not done for a person either.
+  // Grace, `keep` and cooldown are the queue's manners, not a person's; what
+  // would do harm is not done for a person either.
   const Standing stands = standing(world, tenant);
   const bool may =
       can_be_emptied(stands) || stands == Standing::kept || (stands == Standing::reserved && world.known_idle(tenant));

@@ -7,7 +7,8 @@ namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-// What a server has taken for the jobs that drive it, since before their bundle was loaded.
+// What a server has taken for the jobs that drive it, since before their bundle
+// was loaded.
 Bytes taken_inside(const World& world, int tenant, int pool) {
   const std::optional<Bytes> held = world.held(tenant, pool);
   if (!held) return {};
@@ -46,7 +47,8 @@ void add_claims(const World& world, int pool, Room& room) {
   }
 }
 
-// Jobs that drive the same server share what it has taken: promised together, taken together.
+// Jobs that drive the same server share what it has taken: promised together,
+// taken together.
 Bytes promised_inside(const World& world, int tenant, int pool) {
   Bytes promised;
   for (const Entry* e : world.admitted) {
@@ -68,10 +70,16 @@ Bytes Room::later(Bytes need) const {
   return with_outsiders >= need ? with_outsiders : *ever - firm;
 }
 
-Bytes Room::allowed() const {
-  if (first == nullptr) return now;
-  if (!lacking) return now - reserved;
-  return std::min(now, later(reserved) - passers - reserved);
+void Room::settle() {
+  if (closed) {
+    allowed = std::min(now, Bytes{});
+  } else if (first == nullptr) {
+    allowed = now;
+  } else if (!lacking) {
+    allowed = now - reserved;
+  } else {
+    allowed = std::min(now, later(reserved) - passers - reserved);
+  }
 }
 
 Bytes outstanding(const World& world, const Entry& entry, const CompiledNeed& need) {
@@ -133,6 +141,7 @@ std::vector<Room> measure_rooms(const World& world) {
       if (promised > Bytes{}) rooms[p].now -= std::max(Bytes{}, promised - taken_inside(world, tenant, static_cast<int>(p)));
     }
   }
+  for (Room& room : rooms) room.settle();
   return rooms;
 }
 
