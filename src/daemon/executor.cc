@@ -72,6 +72,7 @@ void Executor::answered(const std::string& tenant, const ReleaseAnswer& answer) 
     json.key("error").text_or_null(answer.error);
   });
   p_.turn.feed(Released{tenant, answer.ok, answer.status, answer.error});
+  p_.keeper.save();  // a daemon that takes over must not say that no answer came
   p_.looks.soon();
 }
 
@@ -117,6 +118,7 @@ void Executor::act(const Restart& restart, Seconds t, const Event&) {
       log_line("restart.failed", {{"tenant", tenant}, {"why", result.error().what}});
       warn_unsaved(p_.log.answered(tenant, result.error().what));
     }
+    if (result) log_line("restarted", {{"tenant", tenant}});
     p_.events.publish("restarted", [&](JsonText& json) {
       json.key("tenant").text(tenant).key("ok").truth(result.has_value());
       json.key("error").text_or_null(result ? "" : result.error().what);
