@@ -94,7 +94,10 @@ class JobTable {
 int show(const Session& session, Query query, bool with_pools) {
   JobTable table(session);
   const EachItem each{"jobs", [&](Value job) { return table.take(job); }};
-  if (!session.json) query.each = &each;
+  if (!session.json) {
+    query.each = &each;
+    query.target += query.target.find('?') == std::string::npos ? "?brief=1" : "&brief=1";
+  }
   const auto reply = ask(session, query);
   if (!reply) return reply.error();
   if (print_json(session, *reply)) return exits::good;

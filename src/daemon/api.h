@@ -70,6 +70,7 @@ class Api {
   std::optional<HttpReply> wait_for_job(const HttpAsk& ask, JobId job, ExchangeId id);
   Answer set_paused(bool paused);
   void write_job(JsonText& json, const JobRecord& record);
+  void write_waiting_briefly(JsonText& json, const JobRecord& record);
   void write_reason(JsonText& json, const JobRecord& record);
 
   // api_memory.cc

@@ -108,14 +108,44 @@ Api::Answer Api::one_job(JobId id) {
   return json.take();
 }
 
+// What a table shows of a job that waits, and nothing that is null: a long list is mostly these.
+void Api::write_waiting_briefly(JsonText& json, const JobRecord& record) {
+  json.open_object().key("id").number(record.job.id);
+  if (!record.job.name.empty()) json.key("name").text(record.job.name);
+  json.key("state").text(name(record.state)).key("needs").open_object();
+  for (const Need& need : record.job.needs) json.key(need.pool).bytes(need.bytes);
+  json.close_object();
+  if (record.job.priority != 0) json.key("priority").number(record.job.priority);
+  if (!record.job.tenant.empty()) json.key("tenant").text(record.job.tenant);
+  if (!record.launcher.empty()) json.key("launcher").text(record.launcher);
+  json.key("command").open_array();
+  for (const std::string& argument : record.command) json.text(argument);
+  json.close_array().key("submitted_at").time(record.submitted_ms);
+  if (const auto reason = p_.turn.engine().reason(record.job.id)) {
+    json.key("reason").open_object().key("code").text(name(reason->code));
+    if (!reason->pool.empty()) json.key("pool").text(reason->pool);
+    if (reason->short_by) json.key("short").bytes(reason->short_by);
+    if (reason->owner) json.key("owner").text(to_string(*reason->owner));
+    if (reason->need) json.key("need").bytes(reason->need);
+    if (reason->free) json.key("free").bytes(reason->free);
+    if (reason->held) json.key("held").bytes(reason->held);
+    if (reason->idle_since) json.key("idle_since").time(p_.clock.to_wall_ms(reason->idle_since));
+    if (reason->left_by) json.key("left_by").number(*reason->left_by);
+    if (reason->asked_at) json.key("asked_at").time(p_.clock.to_wall_ms(reason->asked_at));
+    json.close_object();
+  }
+  json.close_object();
+}
+
 Api::Answer Api::list_jobs(const HttpAsk& ask) {
   const auto finished = query_number(ask, "finished", 20, 1000000);
   const auto limit =
       query_number(ask, "limit", std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max());
   if (!finished) return tl::unexpected(finished.error());
   if (!limit) return tl::unexpected(limit.error());
+  const bool brief = ask.query.count("brief") != 0;
   JsonText json;
-  json.reserve(p_.table.live().size() * 640 + 16384);
+  json.reserve(p_.table.live().size() * (brief ? 320 : 640) + 16384);
   json.open_object().key("paused").truth(p_.turn.engine().paused()).key("jobs").open_array();
   if (const auto ids = ask.query.find("ids"); ids != ask.query.end()) {
     const auto wanted = parse_ids(ids->second);
@@ -129,7 +159,11 @@ Api::Answer Api::list_jobs(const HttpAsk& ask) {
     std::int64_t left = *limit;
     for (const JobRecord* record : p_.table.in_queue_order()) {
       if (left-- <= 0) break;
-      write_job(json, *record);
+      if (brief && (record->state == JobState::waiting || record->state == JobState::held)) {
+        write_waiting_briefly(json, *record);
+      } else {
+        write_job(json, *record);
+      }
     }
     const auto ended = p_.table.newest_finished(static_cast<std::size_t>(*finished));
     if (!ended) return tl::unexpected(ended.error());

@@ -161,7 +161,7 @@ class List(CliCase):
         for _ in range(5):
             self.daemon.add()
         out = self.good("list", "--limit", "2", "--finished", "0")
-        self.assertEqual(self.last_request()[1], "/v1/jobs?finished=0&limit=2")
+        self.assertEqual(self.last_request()[1], "/v1/jobs?finished=0&limit=2&brief=1")
         self.assertIn("3 more wait", out)
 
     def test_names_cannot_touch_the_terminal(self):
