@@ -189,6 +189,8 @@ std::string course_text(const Session& session, const JobView& job) {
     return say(session.lang, Msg::row_running, {{"pool", pool}, {"for", span(session.now_ms)}});
   }
   if (job.state == "lost") return say(session.lang, Msg::row_ended_unseen, {{"note", noted(session, job)}});
+  const bool ran = job.exit_code || job.signal;  // whatever is known of its times
+  if (ran && (!job.started_ms || !job.ended_ms)) return noted(session, job).value_or("");
   if (!job.started_ms || !job.ended_ms) return say(session.lang, Msg::row_never_ran, {{"note", noted(session, job)}});
   return say(session.lang, Msg::row_ended, {{"for", span(*job.ended_ms)}, {"note", noted(session, job)}});
 }

@@ -562,7 +562,7 @@ Reason explain(const World& world, const Entry& entry) {
   }
   if (waits.has_amounts) {
     reason.need = waits.need;
-    reason.free = waits.free;
+    if (waits.pool >= 0) reason.free = waits.free;  // of a pool that is not there nothing is free or taken
     reason.short_by = waits.short_by;
   }
   if (waits.owner_job != 0) {

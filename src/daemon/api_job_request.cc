@@ -66,7 +66,7 @@ std::vector<Need> needs_at(const json& object) {
   for (const auto& [pool, bytes] : it->items()) {
     if (!is_pool(pool)) wrong(fmt::format("needs.{}: no such pool; use gpu (any one card), gpu0, gpu1 … or ram", pool));
     const std::int64_t count = integer(bytes, "needs." + pool, 0, std::int64_t{1} << 60);
-    needs.push_back({pool, Bytes{count}});
+    if (count > 0) needs.push_back({pool, Bytes{count}});  // nothing needed is no need
   }
   std::size_t cards = 0;
   for (const Need& need : needs) cards += need.pool != "ram" ? 1 : 0;

@@ -23,6 +23,7 @@ Desk::Desk(Loop& loop, RecordClock& clock, const Config& config, JobTable& table
 Desk::~Desk() {
   loop_.cancel(retry_);
   loop_.cancel(save_);
+  loop_.cancel(launches_);
 }
 
 std::string Desk::trouble() const { return table_.trouble().empty() ? start_trouble_ : table_.trouble(); }
@@ -221,9 +222,25 @@ void Desk::settle() {
 
 void Desk::after_save() {
   // First what somebody waits for.
-  for (const JobId id : std::exchange(to_start_, {})) launch(id);
+  launch_some();
   for (const JobId id : std::exchange(just_ended_, {})) on_ended_(id);
   for (const JobId id : std::exchange(to_forget_, {})) runner_->forget(id);
+}
+
+// A few at a time: thousands may have been admitted at once, and clients and servers want answers in between.
+void Desk::launch_some() {
+  constexpr int kATime = 8;
+  for (int n = 0; n < kATime && !to_start_.empty(); ++n) {
+    const JobId id = *to_start_.begin();
+    to_start_.erase(to_start_.begin());
+    launch(id);
+    if (!start_trouble_.empty()) return;  // the system's trouble: that is tried again later
+  }
+  if (to_start_.empty() || launches_ != 0) return;
+  launches_ = loop_.after(std::chrono::milliseconds(1), [this] {
+    launches_ = 0;
+    settle();
+  });
 }
 
 void Desk::retry_later() {

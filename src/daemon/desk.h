@@ -54,11 +54,13 @@ class Desk {
 
  private:
   void recover(JobId id, bool same_boot);
+  [[nodiscard]] std::optional<std::int64_t> started_wall_ms(JobId id) const;
   void cancel_orphans();
   [[nodiscard]] Submit for_core(const JobRecord& record) const;
   void end(JobId id, JobState state, std::string note);
   void cancel_dependents(JobId id, std::vector<Event>& news);
   void fail_to_start(JobId id, const std::string& why);
+  void launch_some();
   void launch(JobId id);
   Result<JobStart> make_start(const JobRecord& record) const;
   [[nodiscard]] std::vector<std::string> environment(const JobRecord& record) const;
@@ -83,7 +85,7 @@ class Desk {
   std::map<JobId, Pid> pids_;
   std::vector<JobId> just_ended_, to_forget_;
   std::string start_trouble_;
-  Loop::TimerId retry_ = 0, save_ = 0;
+  Loop::TimerId retry_ = 0, save_ = 0, launches_ = 0;
 };
 
 }  // namespace jipsa

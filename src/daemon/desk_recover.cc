@@ -1,5 +1,6 @@
 // After a restart of the daemon: which jobs still run, which ended meanwhile, which never started.
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/desk.h"
@@ -37,6 +38,13 @@ void Desk::cancel_orphans() {
   }
 }
 
+// The shim writes the pids at the moment before the job is executed.
+std::optional<std::int64_t> Desk::started_wall_ms(JobId id) const {
+  struct stat st{};
+  if (stat(fmt::format("{}/run/{}/pids", places_.state_dir, id).c_str(), &st) != 0) return std::nullopt;
+  return std::int64_t{st.st_mtim.tv_sec} * 1000 + st.st_mtim.tv_nsec / 1000000;
+}
+
 void Desk::recover(JobId id, bool same_boot) {
   // Of another boot's jobs nothing can be alive, and what the disk says of a start may be less than what happened: only an end
   // that was written is believed.
@@ -58,6 +66,7 @@ void Desk::recover(JobId id, bool same_boot) {
     case Runner::Found::ended:
       // Its end, or its pids, follow from the loop.
       log_line("job.found", {{"job", std::to_string(id)}, {"state", *found == Runner::Found::alive ? "alive" : "ended"}});
+      if (!record->started_ms) record->started_ms = started_wall_ms(id);
       shims_[id] = record->shim_pid.value_or(0);
       pids_[id] = record->pid.value_or(0);
       if (record->note == "by_person" && *found == Runner::Found::alive) {

@@ -40,7 +40,8 @@ int complain(const Error& error) {
 // Before the first thread, so that every thread inherits it.
 void set_signals() {
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGHUP, SIG_IGN);  // the terminal that it was started from may go
+  signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of a write, not our end
+  signal(SIGHUP, SIG_IGN);   // the terminal that it was started from may go
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);

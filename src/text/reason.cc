@@ -29,9 +29,13 @@ constexpr Row rows[] = {
     {"stale", Msg::stale_short, Msg::stale_long},
 };
 
-const Row* find_row(std::string_view code) {
+constexpr Row no_such_pool{"never_fits", Msg::no_such_pool_short, Msg::no_such_pool_long};
+
+const Row* find_row(const ReasonFacts& reason) {
+  // Of a pool that is not there, it is not known what is free.
+  if (reason.code == "never_fits" && reason.need && !reason.free && !reason.pool.empty()) return &no_such_pool;
   for (const Row& row : rows) {
-    if (row.code == code) return &row;
+    if (row.code == reason.code) return &row;
   }
   return nullptr;
 }
@@ -99,12 +103,12 @@ std::string owner_text(Lang lang, std::string_view owner, std::string_view pool)
 }
 
 std::string reason_short(Lang lang, const ReasonFacts& reason, std::int64_t now_ms) {
-  const Row* row = find_row(reason.code);
+  const Row* row = find_row(reason);
   return row == nullptr ? unknown(lang, reason) : say(lang, row->short_form, arguments(lang, reason, now_ms));
 }
 
 std::string reason_long(Lang lang, const ReasonFacts& reason, std::int64_t now_ms) {
-  const Row* row = find_row(reason.code);
+  const Row* row = find_row(reason);
   return row == nullptr ? unknown(lang, reason) : say(lang, row->long_form, arguments(lang, reason, now_ms));
 }
 
