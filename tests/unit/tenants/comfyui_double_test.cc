@@ -114,8 +114,8 @@ TEST_F(ComfyUiDouble, ADaysWork) {
   EXPECT_EQ(post("/prompt", prompt).status, 200);
   EXPECT_EQ(post("/prompt", prompt).status, 200);
   answer = look_until([](const auto& a) { return a.running == 1 && a.pending == 1; });
-  answer = look_until([](const auto& a) { return a.running == 0 && a.pending == 0; });
-  EXPECT_TRUE(answer.last_used_wall_ms.has_value());
+  // A prompt leaves the queue a moment before it stands in the history, which is read again some seconds later.
+  look_until([](const auto& a) { return a.running == 0 && a.pending == 0 && a.last_used_wall_ms.has_value(); });
 
   const auto freed = release();
   EXPECT_TRUE(freed.ok) << freed.error;
