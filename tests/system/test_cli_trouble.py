@@ -125,6 +125,8 @@ class Speed(CliCase):
         if done.returncode != 0 and "ptrace" in done.stderr:
             self.skipTest("no tracing here")
         calls = done.stderr.splitlines()
+        if any("/etc/ld.so.cache" in call for call in calls):
+            self.skipTest("linked dynamically: a sanitizer's build")
         self.assertEqual([c for c in calls if "open" in c.split("(")[0]], [], "no file is opened to add a job")
         self.assertEqual([c for c in calls if c.startswith("clone")], [], "no thread or process is started")
 
