@@ -16,7 +16,9 @@ bool copy_is_unsafe(const World& world, int tenant) {
   for (std::size_t p = 0; p < world.readings.size(); ++p) {
     if (world.readings[p].kind != PoolKind::gpu) continue;
     const int pool = static_cast<int>(p);
-    const Bytes held = world.held(tenant, pool).value_or(Bytes{});
+    const std::optional<Bytes> known = world.held(tenant, pool);
+    if (!known) return true;  // a card that can't be read may hold anything
+    const Bytes held = *known;
     // What it holds with nothing loaded (its context) is never copied.
     if (held <= world.floor(tenant, pool).value_or(Bytes{}) + kMaterial) continue;
     has_gpu = true;

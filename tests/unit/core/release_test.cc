@@ -339,6 +339,15 @@ TEST(Release, ANewServerIsNotIdleSinceTheOldOne) {
   EXPECT_EQ(m.engine.tenants().at(0).idle_since, 5);
 }
 
+TEST(Release, WhatACardHoldsUnreadIsNotNothing) {
+  Machine m = with_comfyui(16);
+  m.gpus[0].used.reset();
+  m.look(2);
+  m.submit(3, 1, {{"ram", g(50)}});
+  EXPECT_TRUE(only<Release>(m.all).empty());
+  EXPECT_EQ(codes(m, 1), "unsafe tenant:comfyui");
+}
+
 TEST(Release, StateTakenUpAgainGoesOnWatching) {
   Machine m = with_comfyui(16);
   m.submit(2, 1, {{"gpu", g(25)}});
