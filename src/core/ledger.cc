@@ -75,6 +75,11 @@ void add_reported(const World& world, const Pool& pool, Books& books, std::vecto
     if (claims(books, owner)) continue;  // measured already: the driver's figure for its processes is better
     if (look.report->models) {
       add(books, owner, models_sum(*look.report), How::reported);
+      const bool all_known = std::all_of(look.report->models->begin(), look.report->models->end(),
+                                         [](const LoadedModel& model) { return model.bytes.has_value(); });
+      if (all_known) continue;
+      // A model of unknown size: it holds at least what was summed, and may hold what nobody else does.
+      if (!has(candidates, owner)) candidates.push_back(owner);
       continue;
     }
     const bool listed = pool.processes.has_value();

@@ -66,6 +66,16 @@ TEST(Ledger, ClaimsBeyondWhatIsUsedAreCutAndSaySo) {
   EXPECT_TRUE(claim->capped);
 }
 
+TEST(Ledger, AModelOfUnknownSizeIsNotOneOfNone) {
+  Machine machine;
+  machine.gpu(24, 15, {});
+  TenantLook& t = machine.tenant("ollama", "ollama", 5);
+  t.report = Report{"gpu0", {}, {}, {}, std::vector<LoadedModel>{{"a", g(4)}, {"b", std::nullopt}}};
+  machine.look(0);
+  EXPECT_EQ(machine.holds("gpu0", OwnerKind::tenant, "ollama"), g(14));
+  EXPECT_EQ(machine.holds("gpu0", OwnerKind::unexplained), Bytes{});
+}
+
 TEST(Ledger, ADeadProcessHasALineOfItsOwn) {
   Machine machine;
   machine.gpu(24, 11, {{4711, m(10151)}});
